@@ -1,0 +1,1 @@
+"""The whole stack as local processes: the same programs as docker-compose.yml, without Docker."""

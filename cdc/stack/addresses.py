@@ -1,0 +1,23 @@
+"""Where the parts of one running embedded stack can be reached.
+
+Plain data: knows nothing of processes or of `pipeline.yaml`.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """The addresses and the administrator's login of one embedded stack."""
+
+    postgres_host: str
+    postgres_port: int
+    postgres_admin_user: str
+    postgres_admin_password: str = field(repr=False)
+    kafka_bootstrap: str
+    connect_url: str
+    opensearch_url: str
+    redis_url: str
+    secrets_dir: Path
+    """The Connect worker may read files of this directory through its config provider `dir`."""
