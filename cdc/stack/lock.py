@@ -1,6 +1,7 @@
 """Makes `artifacts.lock` from the few roots below: a maintainer's step when a version changes."""
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from cdc.stack import versions
@@ -39,11 +40,14 @@ ALONE = {
 }
 
 
-def write_lock(lock_file: Path = LOCK_FILE) -> int:
+def write_lock(
+    lock_file: Path = LOCK_FILE, progress: Callable[[str], None] = lambda _group: None
+) -> int:
     """Resolve every root, hash what arrives and write the lock; return how many were pinned."""
     sections = [HEADER]
     count = 0
     for group in [*ALONE, *WITH_DEPENDENCIES]:
+        progress(group)
         pins = _resolve(group)
         count += len(pins)
         lines = [f'"{coordinates}" = "{digest}"' for coordinates, digest in sorted(pins.items())]
