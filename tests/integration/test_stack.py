@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from cdc.errors import FatalError
+from cdc.stack import versions
 from cdc.stack.paths import is_root
 from cdc.stack.stack import ServiceStatus, Stack
 from cdc.stack.state import read_state, write_state
@@ -83,6 +84,21 @@ def test_a_frozen_service_is_shown_and_started_anew(
     stack.up(["redis"])
     after = status_of(stack, "redis")
     assert after.state == "ready"
+    assert after.pid != before
+
+
+def test_a_service_of_another_version_is_replaced(own_stack: Callable[[str], Stack]) -> None:
+    stack = own_stack("older")
+    stack.up(["redis"])
+    before = status_of(stack, "redis").pid
+    state = read_state(stack.state_dir)
+    assert state is not None
+    state.services["redis"].started_version = "0.1"
+    write_state(stack.state_dir, state)
+    assert status_of(stack, "redis").version == "0.1"
+    stack.up(["redis"])
+    after = status_of(stack, "redis")
+    assert (after.state, after.version) == ("ready", versions.REDIS)
     assert after.pid != before
 
 
