@@ -1,7 +1,9 @@
 """The one stack that all integration tests share, and what every test may wait with."""
 
+import fcntl
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -26,10 +28,23 @@ def running_stack() -> Iterator[Stack]:
         return
     default = default_state_dir()
     stack = Stack(default.with_name(default.name + "-test"))
-    stack.reset()
-    stack.up()
-    yield stack
-    stack.reset()
+    with _alone(stack.state_dir.with_suffix(".session")):
+        stack.reset()
+        stack.up()
+        yield stack
+        stack.reset()
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Refuse a second session of this checkout: it would reset the stack under the first one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pytest.exit(f"another test session of this checkout is running ({path})", 2)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -162,10 +162,13 @@ class Stack:
         site = self._site(service, state)
         recorded = state.services[service.name]
         if recorded.process and recorded.process.find():
-            if self._answers(service, site, ANSWER_WITHIN_SECONDS):
+            if recorded.started_version != service.version:
+                report(service.name, f"is {recorded.started_version}: starting {service.version}")
+            elif self._answers(service, site, ANSWER_WITHIN_SECONDS):
                 report(service.name, "ready")
                 return
-            report(service.name, "does not answer: starting anew")
+            else:
+                report(service.name, "does not answer: starting anew")
             self._stop(service, state)
         report(service.name, "starting")
         site.log.parent.mkdir(parents=True, exist_ok=True)
