@@ -1,0 +1,1 @@
+"""`cdc demo`: a sample shop, captured, worked on, and compared with what arrived."""
