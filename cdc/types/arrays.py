@@ -11,10 +11,10 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _TO_ESCAPE = re.compile(r'(["\\])')
 
 
-def array_literal(elements: Iterable[str | None]) -> str:
+def array_literal(elements: Iterable[str | None], delimiter: str = ",") -> str:
     """Quote every element, so that no text needs a rule of its own."""
     quoted = ("NULL" if e is None else '"' + _TO_ESCAPE.sub(r"\\\1", e) + '"' for e in elements)
-    return "{" + ",".join(quoted) + "}"
+    return "{" + delimiter.join(quoted) + "}"
 
 
 def array_elements(literal: str) -> list[str | None]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from cdc.types import scalars, temporal
+from cdc.types import geometry, scalars, temporal
 from cdc.types.arrays import array_elements, array_literal
 from cdc.types.catalog import Kind, PgType
 
@@ -89,7 +89,9 @@ def _decode_array(pg_type: PgType, value: list[Any]) -> str:
     if element is None:
         raise ValueError(f"{pg_type.sql} is no array")
     codec = _element_codec(element)
-    return array_literal(None if item is None else codec.decode(element, item) for item in value)
+    texts = (None if item is None else codec.decode(element, item) for item in value)
+    # The one type whose arrays have another delimiter, because of the commas in it.
+    return array_literal(texts, ";" if element.name == "box" else ",")
 
 
 def _encode_array(pg_type: PgType, text: str) -> list[Any]:
@@ -115,7 +117,6 @@ _TEXT = _plain(_same, _same)
 _OPAQUE = _plain(scalars.opaque_from_json, scalars.opaque_to_json)
 _ARRAY = Codec(_decode_array, _encode_array)
 _INTEGER = _plain(str, scalars.integer_to_json)
-_GEOMETRY = _plain(scalars.opaque_from_json, None)
 
 CODECS: dict[str, Codec] = {
     "int2": _INTEGER,
@@ -165,10 +166,10 @@ CODECS: dict[str, Codec] = {
     "interval": _plain(_same, None),
     "hstore": _plain(scalars.hstore_from_json, None),
     "point": _plain(scalars.point_from_json, None),
-    "line": _GEOMETRY,
-    "lseg": _GEOMETRY,
-    "box": _GEOMETRY,
-    "path": _GEOMETRY,
-    "polygon": _GEOMETRY,
-    "circle": _GEOMETRY,
+    "line": _plain(geometry.line_from_json, None),
+    "lseg": _plain(geometry.segment_from_json, None),
+    "box": _plain(geometry.box_from_json, None),
+    "path": _plain(geometry.path_from_json, None),
+    "polygon": _plain(geometry.polygon_from_json, None),
+    "circle": _plain(geometry.circle_from_json, None),
 }

@@ -166,3 +166,32 @@ def test_generated_columns_are_named_because_they_are_not_captured(
     [found] = results(pipeline_factory("public.t"), "generated columns")
     assert found.outcome is Outcome.WARN
     assert found.message.endswith("not captured: b")
+
+
+def test_a_column_whose_type_cannot_be_carried_is_refused_with_one_that_can(
+    database: Any, pipeline_factory: Factory
+) -> None:
+    database.execute("CREATE TABLE t (id int PRIMARY KEY, at timetz)")
+    found = failure(pipeline_factory("public.t"), "column types")
+    assert "public.t.at is time with time zone: the zone is lost" in found.message
+    database.execute(found.fix)
+    database.execute("ALTER TABLE t REPLICA IDENTITY FULL")
+    [again] = results(pipeline_factory("public.t"), "column types")
+    assert again.outcome is Outcome.OK
+
+
+def test_a_value_that_would_arrive_changed_is_refused_and_a_possible_one_is_named(
+    database: Any, pipeline_factory: Factory
+) -> None:
+    database.execute("CREATE TABLE t (id int PRIMARY KEY, at time)")
+    [found] = results(pipeline_factory("public.t"), "column types")
+    assert found.outcome is Outcome.WARN
+    database.execute("INSERT INTO t VALUES (1, '24:00')")
+    assert (
+        "24:00:00 arrives as 00:00:00"
+        in failure(pipeline_factory("public.t"), "column types").message
+    )
+    database.execute("UPDATE t SET at = '23:59'")
+    database.execute(found.fix)
+    [found] = results(pipeline_factory("public.t"), "column types")
+    assert found.outcome is Outcome.OK

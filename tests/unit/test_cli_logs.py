@@ -51,7 +51,10 @@ def test_a_log_started_anew_is_read_from_its_start(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text("a long old line\n")
 
+    looks = iter(range(5))
+
     def start_anew() -> None:
+        assert next(looks, None) is not None, "the new log was never read"
         path.write_text("new\n")
 
     assert next(follow(path, wait=start_anew)) == "new"

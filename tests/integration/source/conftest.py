@@ -194,6 +194,7 @@ def prepared(target: Target) -> ExitStack:
     try:
         target.sql(
             f"CREATE TABLE {TABLE} (id bigint PRIMARY KEY, note text)",
+            f"ALTER TABLE {TABLE} REPLICA IDENTITY FULL",
             f"INSERT INTO {TABLE} VALUES (0, 'from before')",
         )
         target.write_pipeline()
