@@ -150,6 +150,7 @@ class _Lines:
     def __init__(self, out: Output, total: int | None) -> None:
         self._out, self._total, self._done = out, total, 0
         self._last = ""
+        self._tenth = -1
 
     def say(self, message: str) -> None:
         if message != self._last:
@@ -163,10 +164,11 @@ class _Lines:
             self.say(f"{count}{message}")
 
     def count(self, done: int, total: int, what: str) -> None:
-        # A line for every tenth: hundreds of lines tell no more.
-        tenth = max(total // 10, 1)
-        if done == total or done % tenth == 0:
-            self.say(f"{done} of {total} {what}")
+        # A line for every tenth that is passed: hundreds of lines tell no more.
+        tenth = done * 10 // max(total, 1)
+        if tenth != self._tenth:
+            self.say(f"{done:,} of {total:,} {what}")
+        self._tenth = tenth
 
 
 class _Bar:
@@ -183,4 +185,4 @@ class _Bar:
 
     def count(self, done: int, total: int, what: str) -> None:
         self._bar.update(self._task, completed=done, total=total)
-        self.say(f"{done} of {total} {what}")
+        self.say(f"{done:,} of {total:,} {what}")

@@ -116,7 +116,9 @@ def _array_limits(column: Column, element: PgType) -> Iterator[Limit]:
     # Elements of a domain travel as their own text, whatever they are.
     if not element.domain:
         if element.name in _REFUSED_ELEMENTS:
-            yield _refused(column, _REFUSED_ELEMENTS[element.name], "text[]")
+            # Boxes stand between semicolons: their text is no array of texts.
+            other = "text" if element.name == "box" else "text[]"
+            yield _refused(column, _REFUSED_ELEMENTS[element.name], other)
             return
         if _has_negative_scale(element):
             yield _refused(column, "every value would be written with 65,534 zeros", "numeric[]")
@@ -202,6 +204,7 @@ _LIMITED = {
     ),
 }
 _ABSENT = "the column would be missing from every record"
+_STOPS = "the connector stops"
 _REFUSED_ELEMENTS = {
     "interval": _ABSENT,
     "money": _ABSENT,
@@ -210,7 +213,13 @@ _REFUSED_ELEMENTS = {
     "xml": _ABSENT,
     "point": _ABSENT,
     "refcursor": _ABSENT,
-    "bit": "the connector stops",
+    "bit": _STOPS,
+    "line": _STOPS,
+    "lseg": _STOPS,
+    "box": _STOPS,
+    "path": _STOPS,
+    "polygon": _STOPS,
+    "circle": _STOPS,
     "time": "microseconds are lost",
     "timetz": "zone and microseconds are lost",
     "geometry": _UNPROVEN,
