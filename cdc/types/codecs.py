@@ -106,7 +106,7 @@ def _encode_array(pg_type: PgType, text: str) -> list[Any]:
 
 def _element_codec(element: PgType) -> Codec:
     if not element.domain:
-        return codec_for(element)
+        return _DATES if element.name == "date" else codec_for(element)
     # Debezium sees through a domain, but not below an array: there it is a type it does not know.
     return _BOXES if element.name == "box" else _OPAQUE
 
@@ -117,6 +117,7 @@ def _precision(pg_type: PgType) -> int:
 
 _TEXT = _plain(_same, _same)
 _OPAQUE = _plain(scalars.opaque_from_json, scalars.opaque_to_json)
+_DATES = _plain(temporal.date_from_iso, temporal.date_element_to_iso)
 _BOXES = _plain(scalars.opaque_from_json, None)
 _ARRAY = Codec(_decode_array, _encode_array)
 _INTEGER = _plain(str, scalars.integer_to_json)

@@ -19,11 +19,10 @@ INFINITE_TIMESTAMPS = {
     "infinity": "+294247-01-10T04:00:25.2Z",
     "-infinity": "-290308-12-21T19:59:27.6Z",
 }
+# The same two in arrays of dates, and in Debezium's own snapshot.
+_INFINITE_ELEMENTS = {"infinity": "+292278994-08-16Z", "-infinity": "+292269055-12-02Z"}
 _INFINITE_DATES_BACK = {
-    **{iso: text for text, iso in _INFINITE_DATES.items()},
-    # The same two in Debezium's own snapshot and in arrays of dates.
-    "+292278994-08-16Z": "infinity",
-    "+292269055-12-02Z": "-infinity",
+    iso: text for days in (_INFINITE_DATES, _INFINITE_ELEMENTS) for text, iso in days.items()
 }
 _INFINITE_TIMESTAMPS_BACK = {iso: text for text, iso in INFINITE_TIMESTAMPS.items()}
 
@@ -45,6 +44,11 @@ def date_to_iso(text: str) -> str:
         return _INFINITE_DATES[text]
     found = _matched(_PG_DATE, text)
     return f"{_iso_year(found)}-{found['rest']}Z"
+
+
+def date_element_to_iso(text: str) -> str:
+    """Write a date in an array as Debezium does: infinity is another day there."""
+    return _INFINITE_ELEMENTS.get(text) or date_to_iso(text)
 
 
 def timestamp_from_iso(iso: str) -> str:

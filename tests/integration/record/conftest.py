@@ -15,6 +15,7 @@ import yaml
 from cdc.changelog import Record, read_changelog
 from connectors.connect import ConnectClient
 from connectors.plan import apply_plan, make_plan
+from connectors.supervise import Patience
 
 GOLDEN = Path(__file__).with_name("golden_types.yaml")
 
@@ -64,10 +65,12 @@ def capture(
     A pipeline that was prepared before can be given instead of the table's name.
     """
 
-    def start(table: Any, *, partitions: int = 1, **options: Any) -> Captured:
+    def start(
+        table: Any, *, partitions: int = 1, patience: Patience | None = None, **options: Any
+    ) -> Captured:
         entry = {"name": table, "partitions": partitions, **options}
         prepared = pipeline_factory(entry) if isinstance(table, str) else table
-        apply_plan(make_plan(*prepared))
+        apply_plan(make_plan(*prepared), patience=patience)
         topic = prepared.pipeline.topic_for(prepared.pipeline.tables[0])
         return Captured(database, prepared, topic, eventually)
 

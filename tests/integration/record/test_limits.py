@@ -11,9 +11,12 @@ import orjson
 import psycopg
 import pytest
 
+from cdc.errors import CdcError
+from cdc.types.blocking import blocking_types
 from cdc.types.catalog import read_columns
 from cdc.types.codecs import decode
 from cdc.types.limits import Finding, find_limits, unsupported_columns
+from connectors.supervise import Patience
 
 TABLE = ("public", "t")
 
@@ -158,6 +161,26 @@ def test_a_stopping_value_really_stops_the_connector(
     database.execute(f"INSERT INTO t VALUES (1, CAST(%s AS {pg_type}))", value)
     eventually(captured.failed)
     assert captured.records() == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "cure"),
+    [
+        ("CREATE TYPE mood AS ENUM ('sad'); CREATE DOMAIN feeling AS mood", "DROP DOMAIN feeling"),
+        ("CREATE TYPE mood AS ENUM ()", "ALTER TYPE mood ADD VALUE 'sad'"),
+    ],
+)
+def test_a_type_that_stops_the_connector_is_found_though_no_table_uses_it(
+    database: Any, capture: Callable[..., Any], statement: str, cure: str
+) -> None:
+    database.execute(statement)
+    database.execute("CREATE TABLE t (id int PRIMARY KEY)")
+    [blocking] = blocking_types(database.connection)
+    assert cure.split()[0] in blocking.fix
+    with pytest.raises(CdcError):
+        capture("public.t", patience=Patience(restarts=0))
+    database.execute(cure)
+    assert blocking_types(database.connection) == []
 
 
 def test_plain_columns_have_no_limits(database: Any) -> None:
