@@ -7,7 +7,7 @@ from cdc.config import Pipeline
 from cdc.endpoints import Endpoints
 from connectors.preflight.administrator import check_admin
 from connectors.preflight.capture_role import check_capture_role, check_login, check_row_security
-from connectors.preflight.columns import check_column_types
+from connectors.preflight.columns import check_column_types, check_database_types
 from connectors.preflight.context import Context
 from connectors.preflight.identity import check_replica_identity
 from connectors.preflight.keys import check_key_types
@@ -60,6 +60,7 @@ CHECKS = (
     Check("key types", check_key_types, POSTGRES),
     Check("replica identity", check_replica_identity, POSTGRES),
     Check("column types", check_column_types, POSTGRES),
+    Check("database types", check_database_types, POSTGRES),
     Check("generated columns", check_generated, POSTGRES),
     Check("partitions", check_partitions, POSTGRES),
     Check("names", check_names),

@@ -1,5 +1,6 @@
 """Check that every column holds what a record can carry exactly; which those are: `cdc.types`."""
 
+from cdc.types.blocking import blocking_types
 from cdc.types.limits import Finding as Limitation
 from cdc.types.limits import find_limits
 from connectors.preflight.context import Context
@@ -16,6 +17,12 @@ def check_column_types(context: Context) -> Findings:
     found = find_limits(context.postgres, present, snapshot=snapshot)
     findings = [judge(limitation) for limitation in found if not limitation.guarded]
     yield from findings or [ok("every value can be carried exactly")]
+
+
+def check_database_types(context: Context) -> Findings:
+    """Refuse a database in which the connector could not start."""
+    found = [fail(blocking.reason, blocking.fix) for blocking in blocking_types(context.postgres)]
+    yield from found or [ok("none keeps the connector from starting")]
 
 
 def judge(limitation: Limitation) -> Finding:

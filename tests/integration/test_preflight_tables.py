@@ -195,3 +195,13 @@ def test_a_value_that_would_arrive_changed_is_refused_and_a_possible_one_is_name
     database.execute(found.fix)
     [found] = results(pipeline_factory("public.t"), "column types")
     assert found.outcome is Outcome.OK
+
+
+def test_a_database_with_a_type_the_connector_cannot_start_on_is_refused(
+    database: Any, pipeline_factory: Factory
+) -> None:
+    database.execute("CREATE TABLE t (id int PRIMARY KEY)")
+    database.execute("CREATE TYPE mood AS ENUM ('ok'); CREATE DOMAIN my_mood AS mood")
+    found = failure(pipeline_factory("public.t"), "database types")
+    assert "my_mood is a domain over the enum" in found.message
+    assert "DROP DOMAIN public.my_mood" in found.fix
