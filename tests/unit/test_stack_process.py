@@ -18,6 +18,23 @@ IGNORES_REQUESTS = (
 )
 
 
+SAYS_GOODBYE = """
+import signal, sys, time
+def leave(*_):
+    print("goodbye", flush=True)
+    sys.exit()
+signal.signal(15, leave)
+print("on", flush=True)
+time.sleep(99)
+"""
+
+
+def wait_for(word: bytes, log: Path) -> None:
+    deadline = time.monotonic() + 10
+    while word not in log.read_bytes():
+        assert time.monotonic() < deadline, log.read_bytes()
+
+
 @pytest.fixture
 def sleeper(tmp_path: Path) -> Iterator[ProcessId]:
     identity = spawn(["sleep", "99"], log=tmp_path / "log", environment=dict(os.environ))
@@ -46,10 +63,14 @@ def test_a_killed_child_is_gone_at_once(sleeper: ProcessId) -> None:
     assert not psutil.pid_exists(sleeper.pid)
 
 
-def test_a_stopped_process_ends_too(sleeper: ProcessId) -> None:
-    os.kill(sleeper.pid, signal.SIGSTOP)
-    stop(sleeper, ask_with=signal.SIGTERM, grace=5)
-    assert sleeper.find() is None
+def test_a_frozen_process_is_woken_to_end_in_order(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    identity = spawn([sys.executable, "-c", SAYS_GOODBYE], log=log, environment=dict(os.environ))
+    wait_for(b"on", log)
+    os.kill(identity.pid, signal.SIGSTOP)
+    stop(identity, ask_with=signal.SIGTERM, grace=10)
+    assert identity.find() is None
+    assert b"goodbye" in log.read_bytes()
 
 
 def test_one_that_ignores_the_request_is_killed_after_the_grace(tmp_path: Path) -> None:
@@ -57,9 +78,7 @@ def test_one_that_ignores_the_request_is_killed_after_the_grace(tmp_path: Path) 
     identity = spawn(
         [sys.executable, "-c", IGNORES_REQUESTS], log=log, environment=dict(os.environ)
     )
-    deadline = time.monotonic() + 10
-    while b"on" not in log.read_bytes():
-        assert time.monotonic() < deadline
+    wait_for(b"on", log)
     stop(identity, ask_with=signal.SIGTERM, grace=0.3)
     assert identity.find() is None
 
