@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
-from psycopg.conninfo import make_conninfo
 
 from cdc.config import load_pipeline
 from cdc.demo import shop, workload
@@ -44,14 +43,12 @@ def run_demo(stack: "Stack", out: "Output", *, orders: int, seconds: float, keep
     size = shop.Size(orders)
     with _running(stack, out, keep=keep):
         addresses = stack.addresses()
-        server = make_conninfo(
-            host=addresses.postgres_host,
-            port=addresses.postgres_port,
-            user=addresses.postgres_admin_user,
-            password=addresses.postgres_admin_password,
-        )
         with out.progress(f"Filling the shop: {orders:,} orders") as steps:
-            shop.create(server, size, lambda done, all_: steps.count(done, all_, "parts filled"))
+            shop.create(
+                addresses.admin_conninfo,
+                size,
+                lambda done, all_: steps.count(done, all_, "parts filled"),
+            )
         pipeline = load_pipeline(_pipeline_file(stack.state_dir))
         endpoints = resolve(pipeline, addresses)
         _capture(pipeline, endpoints, out)

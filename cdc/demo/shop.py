@@ -93,13 +93,15 @@ class Size:
         return max(self.orders // 100, 10)
 
 
-def create(server: str, size: Size, progress: Callable[[int, int], None]) -> None:
-    """Create the database anew and fill it; `server` is a libpq string without a database."""
-    with psycopg.connect(server, dbname="postgres", autocommit=True) as connection:
+def create(
+    conninfo: Callable[[str], str], size: Size, progress: Callable[[int, int], None]
+) -> None:
+    """Create the database anew and fill it; `conninfo` gives the login to a database by name."""
+    with psycopg.connect(conninfo("postgres"), autocommit=True) as connection:
         name = sql.Identifier(DATABASE)
         connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
         connection.execute(sql.SQL("CREATE DATABASE {}").format(name))
-    with psycopg.connect(server, dbname=DATABASE) as connection:
+    with psycopg.connect(conninfo(DATABASE)) as connection:
         connection.execute(SCHEMA)
         chunks = list(_chunks(size))
         for done, (table, first, last) in enumerate(chunks):

@@ -6,6 +6,8 @@ Plain data: knows nothing of processes or of `pipeline.yaml`.
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from psycopg.conninfo import make_conninfo
+
 
 @dataclass(frozen=True)
 class Addresses:
@@ -21,3 +23,13 @@ class Addresses:
     redis_url: str
     secrets_dir: Path
     """The Connect worker may read files of this directory through its config provider `dir`."""
+
+    def admin_conninfo(self, database: str) -> str:
+        """Return the libpq string to log in as the administrator. Holds the password."""
+        return make_conninfo(
+            host=self.postgres_host,
+            port=self.postgres_port,
+            user=self.postgres_admin_user,
+            password=self.postgres_admin_password,
+            dbname=database,
+        )

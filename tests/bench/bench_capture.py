@@ -13,7 +13,6 @@ from typing import Any
 
 import psycopg
 from kafka import KafkaConsumer
-from psycopg.conninfo import make_conninfo
 
 from cdc.config import Pipeline
 from cdc.endpoints import Endpoints, resolve
@@ -90,15 +89,9 @@ def test_capture(bench_stack: Stack, publish: Publish) -> None:
 
 def prepare(stack: Stack) -> tuple[Pipeline, Endpoints]:
     addresses = stack.addresses()
-    server = {
-        "host": addresses.postgres_host,
-        "port": addresses.postgres_port,
-        "user": addresses.postgres_admin_user,
-        "password": addresses.postgres_admin_password,
-    }
-    with psycopg.connect(make_conninfo(dbname="postgres", **server), autocommit=True) as admin:
+    with psycopg.connect(addresses.admin_conninfo("postgres"), autocommit=True) as admin:
         admin.execute("CREATE DATABASE bench")
-    with psycopg.connect(make_conninfo(dbname="bench", **server)) as admin:
+    with psycopg.connect(addresses.admin_conninfo("bench")) as admin:
         admin.execute(SCHEMA)
         admin.execute(FILL, (ROWS,))
     document = {"name": "bench", "source": {"database": "bench"}, "tables": ["public.measured"]}

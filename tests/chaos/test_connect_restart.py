@@ -16,7 +16,6 @@ from typing import Any
 
 import orjson
 import psycopg
-from psycopg.conninfo import make_conninfo
 
 from cdc.changelog import read_changelog
 from cdc.config import Pipeline
@@ -64,15 +63,9 @@ def test_a_killed_connect_loses_nothing(
 
 def set_up(stack: Stack) -> tuple[Pipeline, Endpoints, str]:
     addresses = stack.addresses()
-    server = {
-        "host": addresses.postgres_host,
-        "port": addresses.postgres_port,
-        "user": addresses.postgres_admin_user,
-        "password": addresses.postgres_admin_password,
-    }
-    with psycopg.connect(make_conninfo(dbname="postgres", **server), autocommit=True) as admin:
+    with psycopg.connect(addresses.admin_conninfo("postgres"), autocommit=True) as admin:
         admin.execute("CREATE DATABASE restart")
-    conninfo = make_conninfo(dbname="restart", **server)
+    conninfo = addresses.admin_conninfo("restart")
     with psycopg.connect(conninfo) as admin:
         admin.execute(SCHEMA)
     pipeline = Pipeline.model_validate(

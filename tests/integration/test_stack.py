@@ -242,13 +242,6 @@ def test_addresses_of_a_stack_that_never_was_name_the_command(tmp_path: Path) ->
 
 
 def execute(stack: Stack, sql: str) -> list[tuple[object, ...]]:
-    addresses = stack.addresses()
-    with psycopg.connect(
-        host=addresses.postgres_host,
-        port=addresses.postgres_port,
-        user=addresses.postgres_admin_user,
-        password=addresses.postgres_admin_password,
-        dbname="postgres",
-    ) as connection:
+    with psycopg.connect(stack.addresses().admin_conninfo("postgres")) as connection:
         cursor = connection.execute(sql)
         return cursor.fetchall() if cursor.description else []
