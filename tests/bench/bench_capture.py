@@ -32,7 +32,7 @@ ALTER TABLE measured REPLICA IDENTITY FULL;
 """
 FILL = """
 INSERT INTO measured SELECT n, n, n * 7, 'name ' || n, repeat('text ', 12), n / 100.0,
-       now(), n % 2 = 0, n FROM generate_series(1, %s) n
+       now(), n %% 2 = 0, n FROM generate_series(1, %s) n
 """
 
 Publish = Callable[[dict[str, float]], None]
