@@ -5,12 +5,11 @@ import re
 from cdc.errors import CdcError
 from connectors.connector import CONNECTOR_CLASS
 from connectors.preflight.context import Context
-from connectors.preflight.result import Findings, fail, ok, warn
+from connectors.preflight.result import Findings, fail, ok
 
 OLDEST_POSTGRES = 14
 OLDEST_KAFKA = (3, 9)
-OLDEST_DEBEZIUM = (3, 6)
-SAFE_DEBEZIUM = (3, 7)
+OLDEST_DEBEZIUM = (3, 7)
 
 
 def check_postgres(context: Context) -> Findings:
@@ -72,16 +71,10 @@ def check_connect(context: Context) -> Findings:
             "restart the worker",
         )
     elif _numbers(debezium) < OLDEST_DEBEZIUM:
-        # Earlier ones lose the position of a heartbeat message after a restart.
+        # The position stored by earlier ones is one LSN, which all rows of a COPY share.
         yield fail(
-            f"Debezium {debezium} is too old: {_dotted(OLDEST_DEBEZIUM)} is the oldest that works",
-            "replace debezium-connector-postgres in the worker's plugin.path and restart it",
-        )
-    elif _numbers(debezium) < SAFE_DEBEZIUM:
-        # Its stored position is one LSN, which all rows of a COPY or a multi-row INSERT share.
-        yield warn(
-            f"Debezium {debezium} can lose rows of a transaction it is restarted in: "
-            f"{_dotted(SAFE_DEBEZIUM)} is the first that does not",
+            f"Debezium {debezium} loses rows of a transaction it is killed in: "
+            f"{_dotted(OLDEST_DEBEZIUM)} is the first that does not",
             "replace debezium-connector-postgres in the worker's plugin.path and restart it",
         )
     else:
