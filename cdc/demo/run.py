@@ -1,5 +1,6 @@
 """The demo from beginning to end, on a stack of its own that starts empty and is removed again."""
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -49,7 +50,7 @@ def run_demo(stack: "Stack", out: "Output", *, orders: int, seconds: float, keep
                 size,
                 lambda done, all_: steps.count(done, all_, "parts filled"),
             )
-        pipeline = load_pipeline(_pipeline_file(stack.state_dir))
+        pipeline = _pipeline()
         endpoints = resolve(pipeline, addresses)
         _capture(pipeline, endpoints, out)
         with psycopg.connect(endpoints.admin_conninfo(), autocommit=True) as connection:
@@ -84,16 +85,19 @@ def _running(stack: "Stack", out: "Output", *, keep: bool) -> Iterator[None]:
         yield
     finally:
         if keep:
-            out.line(f"It stays up: cdc --state-dir {stack.state_dir} stack status")
+            file = stack.state_dir / "pipeline.yaml"
+            file.write_text(PIPELINE)
+            out.line(f"It stays up: cdc --state-dir {stack.state_dir} -f {file} status")
         else:
             with out.progress("Stopping the stack"):
                 stack.reset()
 
 
-def _pipeline_file(state_dir: Path) -> Path:
-    path = state_dir / "pipeline.yaml"
-    path.write_text(PIPELINE)
-    return path
+def _pipeline() -> "Pipeline":
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "pipeline.yaml")
+        path.write_text(PIPELINE)
+        return load_pipeline(path)
 
 
 def _capture(pipeline: "Pipeline", endpoints: "Endpoints", out: "Output") -> None:

@@ -24,6 +24,7 @@ from cdc.stack.process import unprivileged
 from cdc.stack.service import Service, Site
 
 ADMIN_USER = "postgres"
+SECRETS = "secrets"
 
 # What capturing changes asks of a server; docker-compose.yml sets the same.
 SETTINGS = {
@@ -86,7 +87,7 @@ class Postgres(Service):
 
 def admin_password(state_dir: Path) -> str:
     """Return the superuser's password, made up when the stack was first set up."""
-    path = make_private(state_dir / "secrets") / "postgres-admin"
+    path = make_private(state_dir / SECRETS) / "postgres-admin"
     with contextlib.suppress(FileExistsError):
         path.touch(mode=0o600, exist_ok=False)
         path.write_text(secrets.token_urlsafe(24))

@@ -13,6 +13,8 @@ from cdc.stack.fetch import unpacked
 from cdc.stack.ports import DEFAULT_RANGE
 from cdc.stack.state import StackState
 
+LOGS = "logs"
+
 
 @dataclass(frozen=True)
 class Site:
@@ -31,7 +33,7 @@ class Site:
     @property
     def log(self) -> Path:
         """Return the file its output goes to."""
-        return self.state_dir / "logs" / f"{self.name}.log"
+        return self.state_dir / LOGS / f"{self.name}.log"
 
     def port(self, service: str | None = None, role: str = "client") -> int:
         """Return a recorded port, of this service or of another one."""

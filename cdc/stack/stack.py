@@ -1,5 +1,6 @@
 """Brings the services up and down together and tells how each one fares."""
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -19,16 +20,17 @@ from cdc.stack.fetch import Progress, fetch
 from cdc.stack.kafka import Kafka
 from cdc.stack.opensearch import OpenSearch
 from cdc.stack.paths import cache_dir, default_state_dir
-from cdc.stack.postgres import ADMIN_USER, Postgres, admin_password
+from cdc.stack.postgres import ADMIN_USER, SECRETS, Postgres, admin_password
 from cdc.stack.process import spawn, stop
 from cdc.stack.redis import Redis
-from cdc.stack.service import Service, Site
-from cdc.stack.state import ServiceState, StackState, read_state, write_state
+from cdc.stack.service import LOGS, Service, Site
+from cdc.stack.state import STATE_FILE, ServiceState, StackState, read_state, write_state
 
 READY_WITHIN_SECONDS = 120.0
 # A running service that does not answer for this long is started anew by `up`.
 ANSWER_WITHIN_SECONDS = 15.0
 POLL_SECONDS = 0.1
+LOCK_FILE = "lock"
 
 Report = Callable[[str, str], None]
 
@@ -96,12 +98,21 @@ class Stack:
             self._stop_all(state, report)
 
     def reset(self, *, report: Report = lambda _service, _state: None) -> None:
-        """Stop everything and remove the stack's data; the cache of downloads stays."""
+        """Stop everything and remove the stack's data; the cache of downloads stays.
+
+        Removes what a stack makes and nothing else: the directory may be somebody's home.
+        """
+        if not self.state_dir.is_dir():
+            return
         with self._locked() as state:
             self._stop_all(state, report)
-            for entry in self.state_dir.iterdir():
-                if entry.name != "lock":
-                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            if state.services:
+                for name in (*self._services, LOGS, SECRETS):
+                    shutil.rmtree(self.state_dir / name, ignore_errors=True)
+                (self.state_dir / STATE_FILE).unlink(missing_ok=True)
+            (self.state_dir / LOCK_FILE).unlink()
+        with contextlib.suppress(OSError):
+            self.state_dir.rmdir()
 
     def status(self) -> list[ServiceStatus]:
         """Look at every service as it is now."""
@@ -285,10 +296,16 @@ class Stack:
     @contextmanager
     def _locked(self) -> Iterator[StackState]:
         """Let one command at a time change this stack."""
-        self.state_dir.mkdir(parents=True, exist_ok=True)
-        with (self.state_dir / "lock").open("a") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield read_state(self.state_dir) or StackState()
+        while True:
+            self.state_dir.mkdir(parents=True, exist_ok=True)
+            path = self.state_dir / LOCK_FILE
+            with path.open("a") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                # Whoever held it before may have removed it with the stack: then it locks nothing.
+                if not _is_still(path, file.fileno()):
+                    continue
+                yield read_state(self.state_dir) or StackState()
+                return
 
 
 def as_json(statuses: list[ServiceStatus]) -> list[dict[str, object]]:
@@ -309,6 +326,13 @@ def _environment() -> dict[str, str]:
     """Return what the services inherit: nothing that could hold a secret or bend a JVM."""
     kept = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
     return {name: os.environ[name] for name in kept if name in os.environ} | {"TZ": "UTC"}
+
+
+def _is_still(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def _tail(path: Path, lines: int) -> str:

@@ -1,6 +1,7 @@
 """The stack as an operator treats it: twice up, twice down, killed, frozen, forgotten."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -43,6 +44,7 @@ def own_stack(running_stack: Stack) -> Iterator[Callable[[str], Stack]]:
     yield make
     for stack in made:
         stack.reset()
+        shutil.rmtree(stack.state_dir, ignore_errors=True)
 
 
 def test_everything_is_ready_and_a_second_up_changes_nothing(running_stack: Stack) -> None:
@@ -111,6 +113,22 @@ def test_down_twice_does_no_harm_and_data_survives(own_stack: Callable[[str], St
     assert status_of(stack, "postgres").state == "stopped"
     stack.up(["postgres"])
     assert execute(stack, "SELECT answer FROM kept") == [(42,)]
+
+
+def test_reset_removes_the_stack_and_nothing_else(own_stack: Callable[[str], Stack]) -> None:
+    stack = own_stack("home")
+    stack.state_dir.mkdir(parents=True)
+    letter = stack.state_dir / "letter.txt"
+    letter.write_text("dear reader")
+    stack.reset()  # there is no stack yet
+    assert letter.exists()
+    stack.up(["redis"])
+    stack.reset()
+    assert list(stack.state_dir.iterdir()) == [letter]
+    letter.unlink()
+    stack.up(["redis"])
+    stack.reset()
+    assert not stack.state_dir.exists()
 
 
 def test_stacks_stand_side_by_side(own_stack: Callable[[str], Stack], running_stack: Stack) -> None:
