@@ -1,24 +1,11 @@
 """Every table that cannot be captured is refused by its check, with a command that mends it."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from connectors.preflight import CheckResult, Outcome, run_checks
-
-Factory = Callable[..., Any]
-
-
-def results(prepared: Any, check: str) -> list[CheckResult]:
-    return [result for result in run_checks(*prepared) if result.name == check]
-
-
-def failure(prepared: Any, check: str) -> CheckResult:
-    """Return the one failure of a check; fails the test when there is another number of them."""
-    [found] = [r for r in results(prepared, check) if r.outcome is Outcome.FAIL]
-    assert found.fix, "a failing check names the fix"
-    return found
+from connectors.preflight import Outcome, run_checks
+from tests.integration.test_preflight import Factory, failure, results
 
 
 @pytest.mark.parametrize(
